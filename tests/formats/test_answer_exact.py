@@ -152,3 +152,25 @@ def test_a_copy_without_tags_before_the_one_with_tags_is_passed_over(lead):
     for style in ("markdown", "xml", "crac"):
         answer = f"{lead}{text}\n\nAnswer:\n{corefeval.write_prompts(key, style).ideal['d']}"
         assert spans_of(answer, key) == [[(0, 1), (7, 8)], [(2, 4), (5, 6)]]
+
+
+def test_a_copy_with_tags_at_its_end_is_a_whole_copy():
+    words = [
+        "Ada",
+        "saw",
+        "the",
+        "captain",
+        ".",
+        "He",
+        "greeted",
+        "her",
+        ".",
+        "Then",
+        "she",
+        "left",
+        ".",
+    ]
+    key = key_of({"tokens": words, "sentences": [0, 5, 9]})
+    answer = "Ada saw the captain.\nHe greeted her.\nThen [she](#1) left."
+    coverage = corefeval.read_answers({"d": answer}, key).ledger.documents[0]
+    assert (coverage.copied, coverage.missing) == (len(words), 0)

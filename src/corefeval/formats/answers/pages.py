@@ -300,7 +300,7 @@ def read_tagged(document: KeyDocument, text: str, units: Sequence[Unit], convent
     """
     text = show_escapes(text)
     first = units[0].chars[0] if units else 0
-    if 2 * first > len(text):  # the text itself, before the copy with tags
+    if first > len(document.letters):  # the text itself, before the copy with tags
         text = text[text.rfind("\n", 0, first) + 1 :].rjust(len(text))
     edges = {place for unit in units if not unit.state for place in unit.chars}
     cuts = sorted(edge for edge in edges if text[edge - 1 : edge + 1].isalnum())  # within a word

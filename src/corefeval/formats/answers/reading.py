@@ -228,7 +228,7 @@ class _Reader:
             elif name is not None and not has_id:
                 self.oddities["llm-guessed"].append(name)
             if answer.parts[1:]:
-                self.oddities["llm-several"].append(name or "")
+                self.oddities["llm-several"].append("")
             free -= {index for index, _ in answer.parts}
 
     def _find_by_id(self, answer: Answer) -> None:
